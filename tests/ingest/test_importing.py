@@ -284,8 +284,9 @@ def test_wall_clock_times_make_a_clock(store: Store, tmp_path: Path) -> None:
     assert store.recordings()[2].clock == Clock(start, "import")
     assert [(s, e) for _, s, e, _ in read(store)[:2]] == [(0, 60), (5, 6)]
     assert store.recordings()[3].facts == {"said_start": "noon"}
-    assert len(done.problems) == 1
-    assert "the start of d" in done.problems[0]
+    assert len(done.problems) == 2
+    assert "local times are shown in UTC" in done.problems[0]
+    assert "the start of d" in done.problems[1]
 
 
 def test_rows_go_to_the_video_where_it_is_at_hand(

@@ -15,12 +15,15 @@ from egomem.errors import EgomemError, ForgottenError, MediaError, StoreError, U
 from egomem.hashing import recording_id
 from egomem.ingest.readers import ImportOptions, RowReader, file_rows
 from egomem.ingest.readers.files import stem_of
+from egomem.ingest.sidecars import sidecar_times
 from egomem.ingest.sources import MEDIA_SUFFIXES
 from egomem.ingest.start_times import find_start
+from egomem.ingest.stream_files import device_start_of
 from egomem.media import LineWarning, content_hash, probe
 from egomem.memory import Store
 from egomem.memory.exported_memory import read_exported_memory, restore
 from egomem.records import Observation, Record, Recording, Track
+from egomem.timeline import Clock
 
 BATCH_SIZE = 2000
 """Observations a transaction."""
@@ -79,12 +82,14 @@ def read_observations(
     options: ImportOptions | None = None,
     *,
     find: Callable[[str], Recording | None] = lambda video: None,
+    clock_of: Callable[[str], Clock | None] = lambda video: None,
 ) -> ObservationReader:
     """Read JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON or Parquet, also gzipped.
 
     `find` returns the recording that a video id stands for; for None, a recording without a file is
-    made. A file without video ids is about the video of its own name. Raises MediaError where the
-    file cannot be read at all, MissingExtraError for Parquet without pyarrow.
+    made, with the clock that `clock_of` returns. A file without video ids is about the video of its
+    own name. Raises MediaError where the file cannot be read at all, MissingExtraError for Parquet
+    without pyarrow.
     """
     path = Path(path)
     options = options or ImportOptions()
@@ -92,7 +97,8 @@ def read_observations(
         options = replace(options, recording=stem_of(path))
     problems: list[LineWarning] = []
     rows, source = file_rows(path, options, problems)
-    reading = ObservationReader(path, RowReader(options, source, find), file_problems=problems)
+    reader = RowReader(options, source, find, clock_of)
+    reading = ObservationReader(path, reader, file_problems=problems)
 
     def observations() -> Iterator[Observation]:
         for number, row in rows:
@@ -153,7 +159,8 @@ def _import(store: Store, path: Path, options: ImportOptions, videos: Path | Non
         )
     folders = [folder for folder in (videos, path.parent) if folder is not None]
     finder = _RecordingFinder(store.recordings(), folders, options)
-    reading = read_observations(path, options, find=finder.find)
+    options = finder.with_device_start(options.recording or stem_of(path))
+    reading = read_observations(path, options, find=finder.find, clock_of=finder.clock_of)
     new = read = 0
     stored: dict[str, Recording] = {}
     observations = iter(reading)
@@ -223,6 +230,26 @@ class _RecordingFinder:
             if (path := _video(folder, video)) is not None:
                 return self._probed(path)
         return None
+
+    def clock_of(self, video: str) -> Clock | None:
+        """The clock of a video whose file is not here, by its sidecar (`walk.vrs.json`)."""
+        name = Path(video).name
+        if not name or name != video:
+            return None
+        for folder in self.folders:
+            for time in sidecar_times(folder / f"{name}.mp4", None, self.options.zone, self.notes):
+                if time.start.tzinfo is not None:
+                    if time.doubt:
+                        self.notes.append(f"the sidecar of {name} tells an instant; {time.doubt}")
+                    return Clock(time.start, "sidecar")
+        return None
+
+    def with_device_start(self, video: str) -> ImportOptions:
+        """The options with what the memory, or the video, tells of its device's own time."""
+        names = self._by_name.get(video, [])
+        recording = self._by_id.get(video) or (names[0] if len(names) == 1 else None)
+        start = None if recording is None else device_start_of(recording)
+        return replace(self.options, device_start=start)
 
     def _probed(self, path: Path) -> Recording | None:
         try:

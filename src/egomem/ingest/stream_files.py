@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
@@ -20,6 +20,7 @@ from egomem.media.streams import (
     describe,
     details,
     device_start,
+    embedded_streams,
     read_streams,
     streams_beside,
     with_given,
@@ -44,11 +45,16 @@ def known_streams(recording: Recording) -> list[StreamInfo]:
 def streams_of(
     path: Path, recording: Recording, given: Sequence[StreamFile], *, find: bool = True
 ) -> RecordingStreams:
-    """The streams of a recording: those that are given, and those beside it where `find` is set.
+    """The streams of a recording: those that are given, and those in it or beside it where `find`
+    is set.
 
     What the memory knows of files that have not changed is not read again.
     """
-    beside: Mapping[FileKind, Path] = streams_beside(path, alone=is_alone(path)) if find else {}
+    beside: dict[FileKind, Path] = {}
+    if find:
+        # What lies beside it was made for it, and goes before what the camera itself wrote.
+        beside = dict.fromkeys(embedded_streams(path), path)
+        beside |= streams_beside(path, alone=is_alone(path))
     files = with_given(beside, given)
     if not files:
         return RecordingStreams()
@@ -56,6 +62,15 @@ def streams_of(
         duration=recording.duration, clock=recording.clock, device_start=device_start(path)
     )
     return read_streams(files, clock, known=known_streams(recording))
+
+
+def device_start_of(recording: Recording) -> float | None:
+    """The time on its device's own clock (s) of a recording's second 0: by its streams, else as its
+    video holds it; None where neither tells."""
+    for info in known_streams(recording):
+        if info.clock == "device" and info.origin is not None and not info.assumed:
+            return info.origin
+    return device_start(recording.path) if recording.path else None
 
 
 def streams_for_probe(

@@ -13,6 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, cast
 
 from egomem.errors import MediaError, MissingExtraError, TimeError, reason
+from egomem.ingest.readers.aria_speech import aria_speech_rows, is_aria_speech
+from egomem.ingest.readers.dense_captions import dense_caption_rows, is_dense_captions
 from egomem.ingest.readers.options import ImportOptions
 from egomem.ingest.readers.rows import Row, SummarisedSkip
 from egomem.ingest.readers.subtitles import dropped_line, subtitle_rows
@@ -48,20 +50,29 @@ def file_rows(path: Path, options: ImportOptions, problems: list[LineWarning]) -
         return subtitle_rows(_text(path, problems), options, problems), "speech"
     if name.endswith((".jsonl", ".ndjson")):
         return _lines(path, problems), "caption"
+    if is_aria_speech(begin):
+        return aria_speech_rows(_text(path, problems), options.device_start), "speech"
     if not begin.lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"{", b"[")):
         raise MediaError(
             f"{path.name} is in no known format",
-            "known: JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON, Parquet",
+            "known: JSONL, JSON, SRT, WebVTT, WhisperX JSON, EgoLife caption JSON, Aria's "
+            "speech.csv, Parquet",
         )
     return _json(path, options, problems)
+
+
+_TRANSCRIPT = re.compile(r"transcript\.json(\.gz)?$", re.IGNORECASE)
 
 
 def stem_of(path: Path) -> str:
     """The video that a file without video ids is about: the file's name without suffixes."""
     name = path.name.removesuffix(".gz")
-    name = re.sub(r"\.(jsonl|ndjson|json|srt|vtt|parquet)$", "", name, flags=re.IGNORECASE)
+    name = re.sub(r"\.(jsonl|ndjson|json|srt|vtt|csv|parquet)$", "", name, flags=re.IGNORECASE)
     name = re.sub(
-        r"[._-](whisper_?transcript|whisperx?|transcript|captions?)$", "", name, flags=re.IGNORECASE
+        r"[._-](whisper_?transcript|whisperx?|transcript|caption_narrations|captions?)$",
+        "",
+        name,
+        flags=re.IGNORECASE,
     )
     return re.sub(r"\.[a-z]{2,3}(-[A-Za-z]+)?$", "", name)  # walk.en.srt
 
@@ -113,6 +124,8 @@ def _json(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Ro
         if isinstance(first, str):
             raise MediaError(f"{path.name} is not JSON: {error}") from None
         return _lines(path, problems), "caption"
+    if isinstance(document, dict) and is_dense_captions(document):
+        return dense_caption_rows(document), "caption"
     if isinstance(document, dict) and (segments := transcript_segments(document)) is not None:
         return _whisperx(segments, language_of(document), problems), "speech"
     if isinstance(document, dict):
@@ -126,8 +139,9 @@ def _json(path: Path, options: ImportOptions, problems: list[LineWarning]) -> Ro
         rows = document
     if rows and isinstance(rows[0], dict) and _is_egolife(rows[0]):
         return _egolife(rows, options, problems), "caption"
-    speech = bool(rows) and isinstance(rows[0], dict) and "speaker" in rows[0]
-    return _objects(rows), "speech" if speech and "video_id" not in rows[0] else "caption"
+    is_speech = bool(rows) and isinstance(rows[0], dict) and "video_id" not in rows[0]
+    is_speech = is_speech and ("speaker" in rows[0] or _TRANSCRIPT.search(path.name) is not None)
+    return _objects(rows), "speech" if is_speech else "caption"
 
 
 def _objects(rows: Sequence[object]) -> Iterator[Row]:

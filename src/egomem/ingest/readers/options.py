@@ -33,7 +33,8 @@ class ImportOptions:
     `track` apply to rows that name none; a track names the observer. `recording`: the video of rows
     that name none. `zone` and `day_one`: for wall-clock times without a zone, and EgoLife's DAY1.
     `step`: seconds of each row of a recording whose rows are ordered but have no times (our
-    choice). `conventions` holds the `frames_per_second` of EgoLife's times.
+    choice). `conventions` holds the `frames_per_second` of EgoLife's times. `device_start`: the
+    device's own time (s) at second 0 of the recording, for transcripts that count it.
     """
 
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -45,6 +46,7 @@ class ImportOptions:
     day_one: date | None = None
     step: float = 5.0
     conventions: Conventions = DEFAULT_CONVENTIONS
+    device_start: float | None = None
 
 
 def read_map(pairs: Iterable[str]) -> dict[str, str]:

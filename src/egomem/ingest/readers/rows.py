@@ -53,7 +53,8 @@ class RowReader:
     """Turns rows into observations, and collects their recordings and tracks.
 
     `find` returns the recording that a video id stands for; for None, one is made whose id is the
-    video id. Its duration is that of its rows unless a row states it.
+    video id. Its duration is that of its rows unless a row states it; `clock_of` returns its clock
+    where a sidecar tells it.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class RowReader:
         options: ImportOptions,
         default_source: Source = "caption",
         find: Callable[[str], Recording | None] = lambda video: None,
+        clock_of: Callable[[str], Clock | None] = lambda video: None,
     ) -> None:
         self.options = options
         self.tracks: dict[str, Track] = {}
@@ -68,6 +70,7 @@ class RowReader:
         self.passed_over = 0
         self._default_source = default_source
         self._find = find
+        self._clock_of = clock_of
         self._states: dict[str, _VideoState] = {}
         self._warned: set[str] = set()
 
@@ -211,6 +214,8 @@ class RowReader:
             start_value = mapped.get("recording_start")
             if start_value is not None and state.recording.clock is None:
                 self._set_clock(number, state, start_value)
+            elif state.recording.clock is None and (clock := self._clock_of(video)) is not None:
+                state.recording = state.recording.model_copy(update={"clock": clock})
         duration = mapped.get("duration")
         if (
             not state.length_is_known
@@ -238,6 +243,8 @@ class RowReader:
                 start, note = instant_of(start_value, zone)
                 if start.tzinfo is None:
                     raise TimeError(note)
+                if note:
+                    self._warn_once(number, "utc", f"its start is an instant; {note} (--zone)")
         except (TimeError, ValueError, AssertionError) as error:
             self.problems.append(
                 LineWarning(number, f"the start of {state.recording.name}: {error}")

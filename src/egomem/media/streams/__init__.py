@@ -8,6 +8,7 @@ recording, and `survey` tells what it holds and what is wrong with it.
 from egomem.media.streams.alignment import Alignment, ClockKind
 from egomem.media.streams.beside import FileKind, streams_beside
 from egomem.media.streams.describe import describe, details
+from egomem.media.streams.gpmf_track import embedded_streams
 from egomem.media.streams.of_recording import (
     PlacedStream,
     RecordingStreams,
@@ -40,6 +41,7 @@ __all__ = [
     "describe",
     "details",
     "device_start",
+    "embedded_streams",
     "open_stream",
     "place",
     "read_streams",

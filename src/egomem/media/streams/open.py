@@ -8,6 +8,7 @@ from pathlib import Path
 from egomem.errors import MediaError
 from egomem.media.streams.csv_stream import CsvForm, open_csv
 from egomem.media.streams.gaze import GAZE
+from egomem.media.streams.gpmf_track import open_gpmf
 from egomem.media.streams.gps import GPS
 from egomem.media.streams.gpx import open_gpx
 from egomem.media.streams.imu import IMU
@@ -24,6 +25,9 @@ _FORMS: Mapping[StreamKind, CsvForm] = {
 }
 # A position with x and y would pass for gaze, so gaze comes last.
 _ANY_FORM = (GPS, IMU, TRAJECTORY, GAZE)
+
+VIDEO_SUFFIXES = (".mp4", ".mov", ".360", ".lrv")
+"""Files of action cameras that may hold their own streams."""
 
 _NAMED: Mapping[str, Callable[[Path], Stream]] = {".gpx": open_gpx}
 
@@ -45,6 +49,8 @@ def open_stream(path: str | Path, kind: StreamKind | None = None) -> Stream:
         if kind is not None and stream.kind != kind:
             raise MediaError(f"{path.name} holds {stream.kind}, not {kind}", "name another file")
         return stream
+    if path.suffix.lower() in VIDEO_SUFFIXES:
+        return open_gpmf(path, kind)
     stem = path.name.removesuffix(".gz").removesuffix(".csv")
     if kind == "points" or (kind is None and stem in ("semidense_points", "global_points")):
         return open_points(path)
