@@ -164,12 +164,12 @@ class Strategy:
     def sources(self, settings: BaseModel) -> frozenset[Source] | None:
         """The sources of the observations that it reads; None where it may read all.
 
-        Settings with a field `sources` say it themselves.
+        Settings with a field `sources` say it themselves; an empty one limits nothing.
         """
         if self.reads is None:
             return None
         chosen = getattr(settings, "sources", None)
-        if chosen is not None:
+        if chosen:
             return frozenset(chosen)
         return frozenset(name for name in self.reads if name != "frames")
 
