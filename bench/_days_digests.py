@@ -108,16 +108,16 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def table(figures: dict[str, Any]) -> str:
-    one, week = figures["synthetic"]
+    first_day, week = figures["synthetic"]
     lines = [
         "digests: a synthetic memory, 20 observations a minute; CPU s, wall ms (median), MB",
         f"{'':<34}{'1 day':>10}{'7 days':>10}{'ratio':>8}{'per hour':>10}",
     ]
-    hours = week["hours"] / one["hours"]
+    hours = week["hours"] / first_day["hours"]
     for name, label in _ROWS.items():
-        ratio = week[name] / one[name] if one[name] else float("nan")
+        ratio = week[name] / first_day[name] if first_day[name] else float("nan")
         a_hour = f"{ratio / hours:>10.2f}" if name in _LINEAR else ""
-        lines.append(f"{label:<34}{one[name]:>10.6g}{week[name]:>10.6g}{ratio:>8.2f}{a_hour}")
+        lines.append(f"{label:<34}{first_day[name]:>10.6g}{week[name]:>10.6g}{ratio:>8.2f}{a_hour}")
     lines.append(
         f"one more recording: {week['changed_hours']} of {week['hour_digests']} hours and "
         f"{week['changed_days']} of {week['day_digests']} days were written again"
@@ -223,7 +223,9 @@ def observations(id: str, seconds: float, rng: random.Random) -> Iterator[Any]:
     from egomem.records import Observation
     from egomem.timeline import Span
 
-    def one(source: str, start: float, length: float, text: str, **data: Any) -> Observation:
+    def observation(
+        source: str, start: float, length: float, text: str, **data: Any
+    ) -> Observation:
         span = Span(start, min(start + length, seconds))
         return Observation(
             recording=id, span=span, text=text, source=source, track=f"{source}/made", data=data
@@ -235,10 +237,10 @@ def observations(id: str, seconds: float, rng: random.Random) -> Iterator[Any]:
         for half in (0, 30):
             verb, thing, who = rng.choice(VERBS), rng.choice(THINGS), rng.choice(PEOPLE)
             text = f"In the {place} I {verb} the {thing} while {who} watches."
-            yield one("caption", zero + half, 30, text)
+            yield observation("caption", zero + half, 30, text)
         for k in range(7):
             who, thing = rng.choice(PEOPLE), rng.choice(THINGS)
-            said = rng.choice(
+            line = rng.choice(
                 (
                     f"the {thing} costs {rng.randint(2, 90)}.50 euros",
                     f"put it beside the {thing}",
@@ -246,15 +248,21 @@ def observations(id: str, seconds: float, rng: random.Random) -> Iterator[Any]:
                     f"{rng.choice(PEOPLE)} asked for {rng.randint(2, 30)} of them",
                 )
             )
-            yield one("speech", zero + 8 * k, 3, said, speaker=who)
-        yield one("screen_text", zero + 3, 20, f"ROOM {rng.randint(100, 140)} {place.upper()}")
-        yield one("sound", zero + 20, 5, rng.choice(("a door slams", "music", "a tram passes")))
+            yield observation("speech", zero + 8 * k, 3, line, speaker=who)
+        yield observation(
+            "screen_text", zero + 3, 20, f"ROOM {rng.randint(100, 140)} {place.upper()}"
+        )
+        yield observation(
+            "sound", zero + 20, 5, rng.choice(("a door slams", "music", "a tram passes"))
+        )
         for k in range(2):
-            yield one("gaze", zero + 20 * k, 2, f"looks at the {rng.choice(THINGS)}")
-        yield one("motion", zero, 60, rng.choice(("walks", "stands still", "sits", "turns")))
-        yield one("place", zero, 60, f"the {place}")
+            yield observation("gaze", zero + 20 * k, 2, f"looks at the {rng.choice(THINGS)}")
+        yield observation(
+            "motion", zero, 60, rng.choice(("walks", "stands still", "sits", "turns"))
+        )
+        yield observation("place", zero, 60, f"the {place}")
         for k in range(5):
-            yield one("object", zero + 11 * k, 10, rng.choice(THINGS))
+            yield observation("object", zero + 11 * k, 10, rng.choice(THINGS))
 
 
 def questions(days: int) -> Iterator[str]:
@@ -360,7 +368,7 @@ def recall_with_digests(data: Path) -> list[dict[str, Any]]:
             def ranks(
                 store: Any = store, queries: Any = queries, length: float = length, **options: Any
             ) -> list[float]:
-                found = []
+                positions = []
                 for query in queries:
                     hits = search(
                         store.view(query.until),
@@ -371,8 +379,8 @@ def recall_with_digests(data: Path) -> list[dict[str, Any]]:
                         now=query.until,
                         **options,
                     )
-                    found.append(recall._rank([(h.recording, h.span) for h in hits], query))
-                return found
+                    positions.append(recall._rank([(h.recording, h.span) for h in hits], query))
+                return positions
 
             before = ranks()
             levels = read_levels(["10min", "hour", "day"])

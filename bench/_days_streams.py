@@ -118,7 +118,7 @@ def write(path: Path, kind: str, count: int) -> int:
         "imu": ",".join(COLUMNS["imu"]),
         "trajectory": TRAJECTORY,
     }[kind]
-    written = 0
+    row_count = 0
     with path.open("w") as file:
         file.write(header + "\n")
         for begin in range(0, count, 100_000):
@@ -136,8 +136,8 @@ def write(path: Path, kind: str, count: int) -> int:
                 else:
                     lines.append(f"{UID},{micros},{1_764_000_000_000_000 + micros}000,{rest}\n")
             file.write("".join(lines))
-            written += len(lines)
-    return written
+            row_count += len(lines)
+    return row_count
 
 
 def _rests(kind: str, rng: np.random.Generator) -> Iterator[str]:
@@ -160,8 +160,8 @@ def _rests(kind: str, rng: np.random.Generator) -> Iterator[str]:
 
 def _run(reader: str, kind: str, path: Path) -> dict[str, Any]:
     command = [sys.executable, __file__, reader, kind, str(path)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    result: dict[str, Any] = json.loads(done.stdout)
+    process = subprocess.run(command, check=True, capture_output=True, text=True)
+    result: dict[str, Any] = json.loads(process.stdout)
     return result
 
 

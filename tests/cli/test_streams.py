@@ -39,8 +39,8 @@ def test_probe_lists_rate_coverage_gaps_and_clock(
 def test_the_user_says_when_a_stream_begins(
     video: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = ["--stream", f"imu={tmp_path / 'a.imu.csv'}", "--stream-start", "imu=0:01"]
-    assert main(["probe", str(video), *given, "--json"]) == 0
+    stream_options = ["--stream", f"imu={tmp_path / 'a.imu.csv'}", "--stream-start", "imu=0:01"]
+    assert main(["probe", str(video), *stream_options, "--json"]) == 0
     (stream,) = json.loads(capsys.readouterr().out)["result"]["streams"]
     assert (stream["origin"], stream["start"], stream["assumed"]) == (19, 1, False)
 

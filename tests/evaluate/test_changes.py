@@ -230,13 +230,13 @@ def test_retrieve_is_asked_again_when_its_memory_has_changed(
     memory = tmp_path / "memory"
     only = benchmark.model_copy(update={"questions": benchmark.questions[:1]})
     alone = config.model_copy(update={"settings": ("retrieve",)})
-    said = {"recording": "v0", "source": "speech", "track": "speech/made"}
+    fields = {"recording": "v0", "source": "speech", "track": "speech/made"}
     with Store.open(memory, create=True) as store:
         store.put_track(Track(source="speech", observer="made"))
         store.put_recording(Recording(id="v0", name="v0", duration=4))
-        store.add([Observation(span=Span(0.5, 1.5), text="The red drawer sticks.", **said)])
+        store.add([Observation(span=Span(0.5, 1.5), text="The red drawer sticks.", **fields)])
     outcomes = [go(only, alone, tmp_path / "run", memory=memory) for _ in range(2)]
     with Store.open(memory) as store:
-        store.add([Observation(span=Span(0, 0.5), text="This is drawer number 0.", **said)])
+        store.add([Observation(span=Span(0, 0.5), text="This is drawer number 0.", **fields)])
     outcomes.append(go(only, alone, tmp_path / "run", memory=memory))
     assert [o.asked for o in outcomes] == [1, 0, 1]

@@ -12,7 +12,7 @@ import pytest
 
 from egomem.errors import ModelError, UsageError
 from egomem.ingest import IngestReport, Observers, ingest
-from egomem.ingest.stream_files import known_streams
+from egomem.ingest.stream_files import stored_streams
 from egomem.media.streams import RecordingStreams, StreamFile, StreamKind
 from egomem.memory import Store
 from egomem.memory.check import check
@@ -112,12 +112,12 @@ def test_what_is_known_of_it_is_a_fact_of_the_recording(
     video = make_video("a.mp4")
     gaze = write_gaze(tmp_path / "a.gaze.csv")
     run(tmp_path, [video])
-    (info,) = known_streams(stored(tmp_path)[0])
+    (info,) = stored_streams(stored(tmp_path)[0])
     assert (info.kind, info.path, info.samples) == ("gaze", str(gaze.resolve()), 80)
     # A file that is gone is known all the same: what was observed of it rests on it.
     gaze.unlink()
     assert run(tmp_path, [video]).counts == {"unchanged": 1}
-    assert known_streams(stored(tmp_path)[0]) == [info]
+    assert stored_streams(stored(tmp_path)[0]) == [info]
     with Store.open(tmp_path / "memory") as store:
         assert check(store).ok
 

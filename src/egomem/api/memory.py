@@ -156,7 +156,7 @@ class Memory(MemoryDigests):
             from egomem.recall import add_vectors
 
             await asyncio.to_thread(add_vectors, self.store, self.embedder)
-        digested = await self._keep_digests(wanted=digests, on_note=on_note)
+        digested = await self._keep_digests(digests=digests, on_note=on_note)
         usage = observer_set.usage + digested.usage
         return report.model_copy(update={"usage": usage, "digests": digested})
 

@@ -55,7 +55,7 @@ class MemoryDigests(MemoryModels):
         max_tokens: int | None = None,
         again: bool = False,
         on_note: Callable[[str], None] = lambda line: None,
-        on_digest: OnDigest = lambda level, done, total: None,
+        on_digest: OnDigest = lambda level, count, total: None,
     ) -> DigestReport:
         """Write the digests that are missing or out of date.
 
@@ -118,12 +118,12 @@ class MemoryDigests(MemoryModels):
         return self._keep_digests_now()
 
     async def _akeep_digests(self) -> DigestReport:
-        return await self._keep_digests(wanted=None, on_note=lambda line: None, pay=False)
+        return await self._keep_digests(digests=None, on_note=lambda line: None, pay=False)
 
     _keep_digests_now = blocking(_akeep_digests)
 
     async def _keep_digests(
-        self, *, wanted: bool | None, on_note: Callable[[str], None], pay: bool = True
+        self, *, digests: bool | None, on_note: Callable[[str], None], pay: bool = True
     ) -> DigestReport:
         """Write digests after something was added or removed; see `aingest`.
 
@@ -138,11 +138,11 @@ class MemoryDigests(MemoryModels):
         from egomem.ingest.digests.tracks import digest_tracks, longest_chains
 
         report = DigestReport()
-        if wanted is False:
+        if digests is False:
             return report
         tracks = digest_tracks(self._existing.tracks())
         if not tracks:
-            if wanted:
+            if digests:
                 report += await self.adigest(DEFAULT_LEVELS, on_note=on_note)
             return report
         extractive = [t for t in tracks if t.model is None]

@@ -63,9 +63,9 @@ def digest(
     ):
         if remove:
             count = opened.remove_digests()
-            written = None
+            report = None
         else:
-            written = opened.digest(
+            report = opened.digest(
                 [name.strip() for name in levels.split(",") if name.strip()],
                 summarizer=by.value,
                 budget=budget,
@@ -74,7 +74,7 @@ def digest(
                 on_digest=progress.count_digests,
             )
         folder = str(opened.folder)
-    if written is None:
+    if report is None:
         print_result(
             "digest",
             {"removed": count, "memory": folder},
@@ -84,29 +84,29 @@ def digest(
         return
 
     def show(out: Console) -> None:
-        for level in written.levels:
+        for level in report.levels:
             out.print(level_line(level))
-        if written.usage.requests:
-            out.print(f"{written.usage.requests} requests, {format_usage(written.usage)}")
+        if report.usage.requests:
+            out.print(f"{report.usage.requests} requests, {format_usage(report.usage)}")
         out.print(f"memory: {folder}")
 
     remedy = "run the same command again; finished digests are kept"
-    result = written.model_dump(mode="json") | {"memory": folder}
+    result = report.model_dump(mode="json") | {"memory": folder}
     print_result(
         "digest",
         result,
         show=show,
         json=json,
-        problems=[(fault, remedy) for fault in written.faults],
-        nothing=bool(written.faults) and not written.built,
+        problems=[(fault, remedy) for fault in report.faults],
+        nothing=bool(report.faults) and not report.built,
     )
 
 
 def level_line(level: LevelReport) -> str:
     """`day: 2 written, 1 current; 91 % of exact attributes kept (40 % in the text), ...`"""
     counts = [
-        f"{n} {what}"
-        for what, n in (
+        f"{n} {label}"
+        for label, n in (
             ("written", level.built),
             ("current", level.current),
             ("removed", level.removed),

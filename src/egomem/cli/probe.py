@@ -54,9 +54,9 @@ def probe(
     from egomem.media.streams import describe, details
     from egomem.timeline import sample_times, windows
 
-    given = stream_files(stream, stream_start)
+    stream_options = stream_files(stream, stream_start)
     facts = look(file)
-    streams = streams_for_probe(file, facts, given, start)
+    streams = streams_for_probe(file, facts, stream_options, start)
     problems: list[tuple[str, str]] = [(fault, "") for fault in streams.faults]
     listed = list_windows or window is not None or fps is not None
     spans = windows(facts.duration, DEFAULT_WINDOW if window is None else window)

@@ -69,9 +69,11 @@ class ProgressDisplay:
             text = f"{name} {min(step.done, step.total):.0f} / {step.total:.0f} s"
             self._show(name, text, step.done, step.total)
 
-    def count_digests(self, level: str, done: int, total: int) -> None:
+    def count_digests(self, level: str, count: int, total: int) -> None:
         """How many digests of a level are written."""
-        self._show(f"digest {level}", f"digests of a level ({level}) {done} / {total}", done, total)
+        self._show(
+            f"digest {level}", f"digests of a level ({level}) {count} / {total}", count, total
+        )
 
     def update(self, progress: RunProgress) -> None:
         """Where a run stands, and its latest error."""

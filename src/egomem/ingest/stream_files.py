@@ -21,15 +21,15 @@ from egomem.media.streams import (
     details,
     device_start,
     embedded_streams,
+    files_to_read,
     read_streams,
     streams_beside,
-    with_given,
 )
 from egomem.records import Recording
 from egomem.timeline import read_start
 
 
-def known_streams(recording: Recording) -> list[StreamInfo]:
+def stored_streams(recording: Recording) -> list[StreamInfo]:
     """What the memory keeps of a recording's streams."""
     values = recording.facts.get(STREAMS)
     infos = []
@@ -43,9 +43,9 @@ def known_streams(recording: Recording) -> list[StreamInfo]:
 
 
 def streams_of(
-    path: Path, recording: Recording, given: Sequence[StreamFile], *, find: bool = True
+    path: Path, recording: Recording, named: Sequence[StreamFile], *, find: bool = True
 ) -> RecordingStreams:
-    """The streams of a recording: those that are given, and those in it or beside it where `find`
+    """The streams of a recording: those that are named, and those in it or beside it where `find`
     is set.
 
     What the memory knows of files that have not changed is not read again.
@@ -55,26 +55,26 @@ def streams_of(
         # What lies beside it was made for it, and goes before what the camera itself wrote.
         beside = dict.fromkeys(embedded_streams(path), path)
         beside |= streams_beside(path, alone=is_alone(path))
-    files = with_given(beside, given)
+    files = files_to_read(beside, named)
     if not files:
         return RecordingStreams()
     clock = RecordingClock(
         duration=recording.duration, clock=recording.clock, device_start=device_start(path)
     )
-    return read_streams(files, clock, known=known_streams(recording))
+    return read_streams(files, clock, surveyed=stored_streams(recording))
 
 
 def device_start_of(recording: Recording) -> float | None:
     """The time on its device's own clock (s) of a recording's second 0: by its streams, else as its
     video holds it; None where neither tells."""
-    for info in known_streams(recording):
+    for info in stored_streams(recording):
         if info.clock == "device" and info.origin is not None and not info.assumed:
             return info.origin
     return device_start(recording.path) if recording.path else None
 
 
 def streams_for_probe(
-    path: Path, facts: MediaInfo, given: Sequence[StreamFile], start: str | None = None
+    path: Path, facts: MediaInfo, named: Sequence[StreamFile], start: str | None = None
 ) -> RecordingStreams:
     """The streams of a file that is in no memory; `start`: when it began, with its zone."""
     instant = read_start(start) if start else None
@@ -84,7 +84,7 @@ def streams_for_probe(
         duration=facts.duration,
         clock=find_start(path, facts, given=instant).clock,
     )
-    return streams_of(path, recording, given)
+    return streams_of(path, recording, named)
 
 
 def is_alone(path: Path) -> bool:
@@ -98,7 +98,7 @@ def is_alone(path: Path) -> bool:
 
 def with_streams(recording: Recording, infos: Iterable[StreamInfo]) -> Recording:
     """The recording with these streams among its facts; those of other kinds stay."""
-    by_kind = {info.kind: info for info in (*known_streams(recording), *infos)}
+    by_kind = {info.kind: info for info in (*stored_streams(recording), *infos)}
     if not by_kind:
         return recording
     values: list[JsonValue] = [info.model_dump(mode="json") for info in by_kind.values()]
@@ -107,10 +107,10 @@ def with_streams(recording: Recording, infos: Iterable[StreamInfo]) -> Recording
 
 def stream_notes(recording: Recording, streams: RecordingStreams) -> list[str]:
     """Lines on the streams that the memory did not know so."""
-    known = known_streams(recording)
+    stored = stored_streams(recording)
     lines = []
     for info in streams.infos:
-        if info not in known:
+        if info not in stored:
             lines.append(f"{info.kind}: {describe(info)}")
             lines += [f"  {line}" for line in details(info)]
     return lines

@@ -73,8 +73,8 @@ def test_a_statement_has_to_name_its_notes() -> None:
     ],
 )
 def test_actors_and_contradictions(note: str, text: str, problem: str) -> None:
-    found = problem_of(text, [part(note)])
-    assert (problem in found) if problem else found == ""
+    answer = problem_of(text, [part(note)])
+    assert (problem in answer) if problem else answer == ""
 
 
 def test_without_a_parser_names_still_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,9 @@ import pytest
 from egomem.media.streams import (
     RecordingClock,
     StreamFile,
+    files_to_read,
     read_streams,
     streams_beside,
-    with_given,
 )
 from egomem.timeline import Span
 
@@ -71,7 +71,7 @@ def test_a_folder_of_the_folder_is_the_recordings_only_where_it_is_alone(tmp_pat
 
 def test_what_is_given_goes_before_what_lies_there(tmp_path: Path) -> None:
     touch(tmp_path, "run.gaze.csv", "run.imu.csv")
-    files = with_given(
+    files = files_to_read(
         streams_beside(tmp_path / "run.mp4"), [StreamFile("gaze", tmp_path / "mine.csv", 2.0)]
     )
     assert files == [
@@ -113,11 +113,11 @@ def test_what_has_not_changed_is_not_read_again(
     files = [StreamFile("gaze", path)]
     first = read_streams(files, RecordingClock(duration=9.0))
     monkeypatch.setattr("egomem.media.streams.of_recording.survey", None)
-    again = read_streams(files, RecordingClock(duration=9.0), known=first.infos)
+    again = read_streams(files, RecordingClock(duration=9.0), surveyed=first.infos)
     assert again.infos == first.infos
     monkeypatch.undo()
     path.write_text(path.read_text() + "2,0.5,0.5\n")
-    changed = read_streams(files, RecordingClock(duration=9.0), known=first.infos)
+    changed = read_streams(files, RecordingClock(duration=9.0), surveyed=first.infos)
     assert changed.infos[0].samples == 3
-    longer = read_streams(files, RecordingClock(duration=1.5), known=changed.infos)
+    longer = read_streams(files, RecordingClock(duration=1.5), surveyed=changed.infos)
     assert longer.infos[0].outside == 1

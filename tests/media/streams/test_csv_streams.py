@@ -30,9 +30,9 @@ def test_the_yaw_of_two_eyes_is_that_of_the_point_where_they_meet(
     tmp_path: Path, write: ModuleType
 ) -> None:
     # Eyes 63 mm apart; the point lies at x = 0.3, z = 0.9 of the frame between them.
-    left, right = np.arctan((0.3 - 0.0315) / 0.9), np.arctan((0.3 + 0.0315) / 0.9)
+    left_yaw, right_yaw = np.arctan((0.3 - 0.0315) / 0.9), np.arctan((0.3 + 0.0315) / 0.9)
     header = "tracking_timestamp_us,left_yaw_rads_cpf,right_yaw_rads_cpf,pitch_rads_cpf,depth_m"
-    path = write.rows(tmp_path / "gaze.csv", header, [(5, left, right, 0.1, 0)])
+    path = write.rows(tmp_path / "gaze.csv", header, [(5, left_yaw, right_yaw, 0.1, 0)])
     samples = read(open_stream(path))
     assert samples["yaw"] == pytest.approx(np.arctan(0.3 / 0.9))
     assert np.isnan(samples["depth"][0])  # 0 is written where it is not known

@@ -71,7 +71,7 @@ def test_fields_without_a_number_are_nan(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("converter")
 @pytest.mark.parametrize(
-    ("text", "what"),
+    ("text", "case"),
     [
         ("\ufeff" + "t,x,y\n0,0.5,0.25\n", "a byte order mark"),
         ("t;x;y\n0;0,5;0,25\n", "decimal commas"),
@@ -85,11 +85,11 @@ def test_fields_without_a_number_are_nan(tmp_path: Path) -> None:
         ("t,x,y,\n0,0.5,0.25,\n", "a delimiter at the end"),
     ],
 )
-def test_tables_as_programs_write_them(tmp_path: Path, text: str, what: str) -> None:
+def test_tables_as_programs_write_them(tmp_path: Path, text: str, case: str) -> None:
     path = tmp_path / "g.csv"
     path.write_text(text, newline="")
     samples, problems = read(path)
-    assert samples.stack("x", "y").tolist() == [[0.5, 0.25]], what
+    assert samples.stack("x", "y").tolist() == [[0.5, 0.25]], case
     assert not problems
 
 

@@ -67,9 +67,11 @@ def test_a_trajectory_with_the_wall_clock_ties_gaze_too(tmp_path: Path, write: M
     )
     streams = [open_stream(gaze), open_stream(walk)]
     alignments = place(streams, RecordingClock(duration=60, clock=Clock(START)))
-    for alignment, own in zip(alignments, (503.0, 501.0), strict=True):
+    for alignment, device_time in zip(alignments, (503.0, 501.0), strict=True):
         assert isinstance(alignment, Alignment)
-        assert alignment.seconds(np.array([own])) == pytest.approx([own - 500], abs=1e-3)
+        assert alignment.seconds(np.array([device_time])) == pytest.approx(
+            [device_time - 500], abs=1e-3
+        )
 
 
 def test_a_device_that_did_not_know_the_date_ties_nothing(

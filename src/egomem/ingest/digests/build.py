@@ -17,10 +17,10 @@ from egomem.ingest.digests.extractive import Summarizer, Summary
 from egomem.ingest.digests.facts import (
     DigestFigures,
     Fact,
+    carried_facts,
     facts_of,
     figures_of,
     joined_facts,
-    kept_facts,
 )
 from egomem.ingest.digests.levels import Level, WindowKey
 from egomem.ingest.digests.material import material
@@ -84,7 +84,7 @@ async def build_digests(
     levels: Sequence[Level],
     *,
     again: bool = False,
-    on_digest: OnDigest = lambda level, done, total: None,
+    on_digest: OnDigest = lambda level, count, total: None,
 ) -> DigestReport:
     """Bring the digests of these levels, by this summarizer, up to date with the memory.
 
@@ -103,7 +103,7 @@ async def build_digests(
         writer = _LevelWriter(store, summarizer, recordings, plan, faults, on_digest)
         reports.append(await writer.run(list(plan.bases) if again else plan.stale))
         below = plan_level(store, keys, recordings, track, level, below)
-    lines = tuple(what + (f" ({n} times)" if n > 1 else "") for what, n in faults.items())
+    lines = tuple(fault + (f" ({n} times)" if n > 1 else "") for fault, n in faults.items())
     return DigestReport(levels=tuple(reports), faults=lines, usage=summarizer.usage)
 
 
@@ -219,7 +219,7 @@ class _LevelWriter:
 
     def _digest(self, window: WindowKey, sources: _Sources, summary: Summary) -> Observation:
         parts, facts, rests_on, span = sources
-        carried = kept_facts(facts)
+        carried = carried_facts(facts)
         return digest_observation(
             window,
             self._plan.track,

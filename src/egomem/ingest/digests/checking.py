@@ -59,13 +59,15 @@ def _attribute_problem(text: str, sources: Sequence[Part]) -> str:
         for attribute in attributes_of(part.text, part.speaker, part.source)
     ]
     for attribute in attributes(text):
-        if attribute.kind == "name" or _is_held(attribute, available, sources):
+        if attribute.kind == "name" or _is_in_sources(attribute, available, sources):
             continue
         return f"no note holds “{attribute.text}”"
     return ""
 
 
-def _is_held(attribute: Attribute, available: Iterable[Attribute], sources: Sequence[Part]) -> bool:
+def _is_in_sources(
+    attribute: Attribute, available: Iterable[Attribute], sources: Sequence[Part]
+) -> bool:
     if any(same_value(attribute, other) for other in available):
         return True
     if attribute.kind == "number":  # "I paid 12" of a price of 12 euros
@@ -136,14 +138,14 @@ def _stated_names(text: str) -> list[str]:
 
 def _actor_problem(text: str, lines: Sequence[str]) -> str:
     """What somebody is said to have done that only others did, by the sources."""
-    stated = [(line, claim) for line in lines for claim in read(line)]
+    line_claims = [(line, claim) for line in lines for claim in read(line)]
     for claim in read(text):
         if claim.subject is None or not claim.happened or claim.object is None:
             continue
-        same = [(line, s) for line, s in stated if _same_event(s, claim)]
+        same = [(line, s) for line, s in line_claims if _same_event(s, claim)]
         if same and not any(_may_be(s, claim, line) for line, s in same):
-            others = sorted({s.subject.head for _, s in same if s.subject is not None})
-            return f"its notes tell it of {' and '.join(others)}, not of {claim.subject.head}"
+            actors = sorted({s.subject.head for _, s in same if s.subject is not None})
+            return f"its notes tell it of {' and '.join(actors)}, not of {claim.subject.head}"
     return ""
 
 

@@ -119,7 +119,7 @@ def joined_facts(lists: Iterable[Sequence[Fact]]) -> list[Fact]:
     return [_counted(fact, counts[key]) for key, fact in by_value.items()]
 
 
-def kept_facts(facts: Sequence[Fact]) -> list[Fact]:
+def carried_facts(facts: Sequence[Fact]) -> list[Fact]:
     """The facts that a digest carries: all, up to `MAX_FACTS`; then names give way first."""
     if len(facts) <= MAX_FACTS:
         return list(facts)
@@ -136,17 +136,19 @@ def figures_of(
 ) -> DigestFigures:
     """The figures of a digest; `facts` are all those of its sources, `parts` their lines."""
     good = [s for s in statements if not s.problem]
-    stated: dict[str, list[Attribute]] = defaultdict(list)
+    stated_by_kind: dict[str, list[Attribute]] = defaultdict(list)
     for statement in good:
         for a in attributes_of(statement.text, statement.speaker, statement.source):
-            stated[a.kind].append(a)
+            stated_by_kind[a.kind].append(a)
         # A name at the beginning of a sentence tells by its words alone.
         words = set(tokens(f"{statement.speaker} {statement.text}"))
-        stated["name"] += [
+        stated_by_kind["name"] += [
             f.attribute for f in facts if f.kind == "name" and set(tokens(f.value)) <= words
         ]
     in_text = {
-        (f.kind, f.value) for f in facts if any(same_value(f.attribute, a) for a in stated[f.kind])
+        (f.kind, f.value)
+        for f in facts
+        if any(same_value(f.attribute, a) for a in stated_by_kind[f.kind])
     }
     in_list = {(f.kind, f.value) for f in carried}
     return DigestFigures(

@@ -35,8 +35,8 @@ def read_levels(names: Iterable[str]) -> tuple[Level, ...]:
     chosen = set(names)
     by_name = {level.name: level for level in LEVELS}
     if not chosen or (unknown := sorted(chosen - by_name.keys())):
-        what = f"there is no level of digests {unknown[0]!r}" if chosen else "no level is named"
-        raise UsageError(what, f"use some of {', '.join(by_name)}")
+        problem = f"there is no level of digests {unknown[0]!r}" if chosen else "no level is named"
+        raise UsageError(problem, f"use some of {', '.join(by_name)}")
     return tuple(level for level in LEVELS if level.name in chosen)
 
 

@@ -92,13 +92,13 @@ def plans(store: MemoryReader, only: Iterable[str] | None = None) -> list[LevelP
     `only`: as if the memory held these recordings alone.
     """
     tracks = store.tracks()
-    kept = sorted(digest_tracks(tracks), key=lambda t: (len(chain_of(t)), t.id))
-    if not kept:
+    ordered = sorted(digest_tracks(tracks), key=lambda t: (len(chain_of(t)), t.id))
+    if not ordered:
         return []
     recordings = {r.id: r for r in store.recordings()}
     keys = material(observation_keys(store, only), tracks)
     by_chain: dict[tuple[object, ...], LevelPlan] = {}
-    for track in kept:
+    for track in ordered:
         chain = chain_of(track)
         maker = track.observer, track.model
         below = by_chain.get((*maker, chain[:-1]))

@@ -97,7 +97,7 @@ def _segment_rows(segment: Mapping[str, Any]) -> Iterator[dict[str, Any] | str]:
     text = _sentences(
         *_texts(description.get("activities")),
         *_texts(description.get("environment")),
-        *(f"{who}: {what}" for who, what in people),
+        *(f"{who}: {activity}" for who, activity in people),
         f"Objects: {', '.join(objects)}" if objects else "",
     )
     if text:

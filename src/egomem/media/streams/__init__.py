@@ -13,8 +13,8 @@ from egomem.media.streams.of_recording import (
     PlacedStream,
     RecordingStreams,
     StreamFile,
+    files_to_read,
     read_streams,
-    with_given,
 )
 from egomem.media.streams.open import open_stream
 from egomem.media.streams.place import RecordingClock, device_start, place
@@ -42,10 +42,10 @@ __all__ = [
     "details",
     "device_start",
     "embedded_streams",
+    "files_to_read",
     "open_stream",
     "place",
     "read_streams",
     "streams_beside",
     "survey",
-    "with_given",
 ]

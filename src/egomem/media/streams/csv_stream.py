@@ -111,11 +111,11 @@ class CsvStream(Stream):
         first = next(value_stretches(self.path, self.header, columns, ProblemLog()), None)
         if first is None:
             return None
-        own = first[0] * self.time_factor
+        device_times = first[0] * self.time_factor
         posix = first[1] * TIME_UNITS[self.wall.unit or "s"]
         # Aria writes -1 where the device did not know the date.
-        is_dated = np.isfinite(own) & (posix > WALL_FROM_S)
-        return (own[is_dated], posix[is_dated]) if is_dated.any() else None
+        is_dated = np.isfinite(device_times) & (posix > WALL_FROM_S)
+        return (device_times[is_dated], posix[is_dated]) if is_dated.any() else None
 
 
 def _scaled(values: Values, factor: float) -> Values:
@@ -156,7 +156,7 @@ def _stream(
     times: Sequence[TimeColumn],
 ) -> CsvStream:
     time = times[0]
-    own = _read_time(path, header, form.kind, time)
+    reading = _read_time(path, header, form.kind, time)
     named = frozenset(columns)
     names = form.emits(named) if form.emits else list(columns)
     wall = next((t for t in times[1:] if t.clock == "wall"), None)
@@ -164,38 +164,38 @@ def _stream(
         kind=form.kind,
         path=path,
         format=form.format(named),
-        clock=own.clock,
+        clock=reading.clock,
         columns=tuple(name for name in UNITS[form.kind] if name in names),
-        notes=tuple(filter(None, (header.note, own.note, *_unit_notes(header, columns, form)))),
+        notes=tuple(filter(None, (header.note, reading.note, *_unit_notes(header, columns, form)))),
         form=form,
         header=header,
         time=time,
-        time_factor=own.factor,
+        time_factor=reading.factor,
         values=dict(columns),
         wall=wall,
-        instants=own.instants,
+        instants=reading.instants,
     )
 
 
-class _OwnTime(NamedTuple):
+class _TimeReading(NamedTuple):
     clock: ClockKind
     factor: float
     instants: bool
     note: str
 
 
-def _read_time(path: Path, header: CsvHeader, kind: StreamKind, time: TimeColumn) -> _OwnTime:
+def _read_time(path: Path, header: CsvHeader, kind: StreamKind, time: TimeColumn) -> _TimeReading:
     """What a column of times counts, by its name and its first values."""
     name = header.names[time.index]
     first = header.first[time.index] if time.index < len(header.first) else ""
     if is_instant(first):
         clock: ClockKind = "wall" if names_zone(first) or time.clock == "wall" else "local"
         note = "" if clock == "wall" else f"the column {name} names no zone: that of the recording"
-        return _OwnTime(clock, 1.0, True, note)
+        return _TimeReading(clock, 1.0, True, note)
     stretch = next(value_stretches(path, header, (time.index,), ProblemLog()), [np.empty(0)])[0]
     values = stretch[np.isfinite(stretch)]
     if not len(values):
-        return _OwnTime(time.clock or "recording", TIME_UNITS[time.unit or "s"], False, "")
+        return _TimeReading(time.clock or "recording", TIME_UNITS[time.unit or "s"], False, "")
     notes = []
     unit = time.unit
     if unit is None:
@@ -212,7 +212,7 @@ def _read_time(path: Path, header: CsvHeader, kind: StreamKind, time: TimeColumn
         )
     if clock == "recording" and begin >= WALL_FROM_S:
         clock = "wall"
-    return _OwnTime(clock, factor, False, "; ".join(notes))
+    return _TimeReading(clock, factor, False, "; ".join(notes))
 
 
 def _likely_unit(values: Values, kind: StreamKind) -> str:

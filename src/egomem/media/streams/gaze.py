@@ -53,8 +53,8 @@ def _format(names: frozenset[str]) -> str:
 def _derive(columns: Columns) -> Columns:
     if "yaw" not in columns and "left_yaw" in columns:
         # The point where both rays meet lies midway between the eyes' tangents.
-        left, right = np.tan(columns["left_yaw"]), np.tan(columns["right_yaw"])
-        columns["yaw"] = np.arctan((left + right) / 2)
+        left_tan, right_tan = np.tan(columns["left_yaw"]), np.tan(columns["right_yaw"])
+        columns["yaw"] = np.arctan((left_tan + right_tan) / 2)
     if "depth" in columns:
         # Aria writes 0 where the depth is not available.
         columns["depth"] = np.where(columns["depth"] > 0, columns["depth"], np.nan)

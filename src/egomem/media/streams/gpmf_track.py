@@ -68,9 +68,9 @@ def _samples(
     for key, name in (("ACCL", "accel"), ("GYRO", "gyro")):
         if key in measured:
             sensor = measured[key]
-            own = _times(start, length, len(sensor.values))
+            sample_times = _times(start, length, len(sensor.values))
             for axis, column in by_axis(sensor).items():
-                values[f"{name}_{axis}"] = np.interp(times, own, column)
+                values[f"{name}_{axis}"] = np.interp(times, sample_times, column)
     yield Samples(times, values)
 
 
@@ -139,8 +139,10 @@ def open_gpmf(path: Path, kind: StreamKind | None) -> GpmfTrack:
     kinds = embedded_streams(path)
     chosen = kind if kind is not None else next(iter(kinds), None)
     if chosen is None or chosen not in kinds:
-        there = f"it holds {' and '.join(kinds)}" if kinds else "it has no GPMF track"
-        raise MediaError(f"{path.name} holds no {kind or 'stream'}: {there}", "name another file")
+        contents = f"it holds {' and '.join(kinds)}" if kinds else "it has no GPMF track"
+        raise MediaError(
+            f"{path.name} holds no {kind or 'stream'}: {contents}", "name another file"
+        )
     names = (
         ("latitude", "longitude", "altitude", "speed") if chosen == "gps" else tuple(UNITS["imu"])
     )

@@ -71,20 +71,20 @@ def match_fields(names: Sequence[str], fields: Sequence[Field]) -> dict[str, Col
     return columns
 
 
-def _column(index: int, name: str, wanted: Field) -> Column | None:
+def _column(index: int, name: str, expected: Field) -> Column | None:
     base, unit = _name_and_unit(name)
-    if unit is None and re.fullmatch(wanted.pattern, base):
+    if unit is None and re.fullmatch(expected.pattern, base):
         return Column(index)
     if unit is not None:
-        if not re.fullmatch(wanted.pattern, base):
+        if not re.fullmatch(expected.pattern, base):
             return None
-        factor = wanted.units.get(unit)
+        factor = expected.units.get(unit)
         return Column(index, 1.0 if factor is None else factor, unit)
     # accel_x_m_s2: the unit is a part of the name.
-    for known in sorted(wanted.units, key=len, reverse=True):
-        rest = base.removesuffix(f"_{known}")
-        if rest != base and re.fullmatch(wanted.pattern, rest):
-            return Column(index, wanted.units[known], known)
+    for unit_name in sorted(expected.units, key=len, reverse=True):
+        rest = base.removesuffix(f"_{unit_name}")
+        if rest != base and re.fullmatch(expected.pattern, rest):
+            return Column(index, expected.units[unit_name], unit_name)
     return None
 
 
@@ -147,8 +147,8 @@ def time_columns(names: Sequence[str]) -> list[TimeColumn]:
         if unit is not None and unit not in TIME_UNITS:
             continue
         clocks = [_CLOCK_WORDS[word] for word in words if word in _CLOCK_WORDS]
-        known = _TIME_WORDS | _CLOCK_WORDS.keys() | _OTHER_WORDS
+        time_words = _TIME_WORDS | _CLOCK_WORDS.keys() | _OTHER_WORDS
         is_time = bool(_TIME_WORDS & set(words)) or (unit is not None and bool(clocks))
-        if is_time and all(word in known for word in words):
+        if is_time and all(word in time_words for word in words):
             columns.append(TimeColumn(index, unit, clocks[0] if clocks else None))
     return sorted(columns, key=lambda column: _PREFERENCE.index(column.clock))

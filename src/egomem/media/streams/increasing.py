@@ -30,13 +30,13 @@ def increasing(stretches: Iterable[Samples], problems: ProblemLog) -> Iterator[S
             stretch = stretch.take(is_finite)
         if pending is not None:
             stretch = type(stretch).joined([pending, stretch])
-        kept = stretch.take(_increasing_rows(stretch.times, last, problems))
+        rising = stretch.take(_increasing_rows(stretch.times, last, problems))
         # The last ones may turn out to be a spike when what follows is known.
-        ready = max(0, len(kept) - LOOKAHEAD)
+        ready = max(0, len(rising) - LOOKAHEAD)
         if ready:
-            yield kept.take(slice(0, ready))
-            last = float(kept.times[ready - 1])
-        pending = kept.take(slice(ready, None))
+            yield rising.take(slice(0, ready))
+            last = float(rising.times[ready - 1])
+        pending = rising.take(slice(ready, None))
     if pending is not None and len(pending):
         yield pending
 
@@ -60,7 +60,7 @@ def _increasing_rows(
         )
         rows = rows[~is_repeated]
     parts = np.split(rows, np.flatnonzero(np.diff(times[rows]) < 0) + 1)
-    kept: list[NDArray[np.intp]] = []
+    runs: list[NDArray[np.intp]] = []
     for part in parts:
         if not len(part):
             continue
@@ -68,28 +68,28 @@ def _increasing_rows(
         if early:
             _report_backwards(problems, times, part[:early])
             part = part[early:]
-        part = _resolve(kept, part, times, problems)
+        part = _resolve(runs, part, times, problems)
         if len(part):
-            kept.append(part)
-    return np.concatenate(kept) if kept else rows[:0]
+            runs.append(part)
+    return np.concatenate(runs) if runs else rows[:0]
 
 
 def _resolve(
-    kept: list[NDArray[np.intp]],
+    runs: list[NDArray[np.intp]],
     part: NDArray[np.intp],
     times: NDArray[np.float64],
     problems: ProblemLog,
 ) -> NDArray[np.intp]:
     """What of `part` follows what is kept; drops from either, whichever loses fewer samples."""
-    while len(part) and kept and times[kept[-1][-1]] >= times[part[0]]:
-        run = kept[-1]
+    while len(part) and runs and times[runs[-1][-1]] >= times[part[0]]:
+        run = runs[-1]
         late = len(run) - int(np.searchsorted(times[run], times[part[0]]))
         early = int(np.searchsorted(times[part], times[run[-1]], side="right"))
         if min(late, LOOKAHEAD) < min(early, LOOKAHEAD):
             _report_backwards(problems, times, run[len(run) - late :], spike=True)
-            kept[-1] = run[: len(run) - late]
-            if not len(kept[-1]):
-                kept.pop()
+            runs[-1] = run[: len(run) - late]
+            if not len(runs[-1]):
+                runs.pop()
         else:
             _report_backwards(problems, times, part[:early])
             part = part[early:]
@@ -103,5 +103,5 @@ def _report_backwards(
     *,
     spike: bool = False,
 ) -> None:
-    what = "a time far ahead of those after it" if spike else "times run backwards"
-    problems.add(what, time=float(times[rows[0]]), count=len(rows))
+    problem = "a time far ahead of those after it" if spike else "times run backwards"
+    problems.add(problem, time=float(times[rows[0]]), count=len(rows))

@@ -82,11 +82,11 @@ def read_streams(
     files: Sequence[StreamFile],
     recording: RecordingClock,
     *,
-    known: Sequence[StreamInfo] = (),
+    surveyed: Sequence[StreamInfo] = (),
 ) -> RecordingStreams:
     """Open, place and survey the streams of a recording; each fault is a line, the rest goes on.
 
-    `known`: what earlier surveys told; a file that has not changed since is not read again.
+    `surveyed`: results of earlier surveys; a file that has not changed since is not read again.
     """
     faults: list[str] = []
     streams: list[Stream] = []
@@ -102,9 +102,9 @@ def read_streams(
     if calibration is not None:
         streams = [in_picture(stream, calibration) for stream in streams]
     basis = _basis(files, recording)
-    known_infos = {info.kind: info for info in known if info.basis == basis}
+    unchanged = {info.kind: info for info in surveyed if info.basis == basis}
     alignments: list[Alignment | str | None] = [None] * len(streams)
-    if any(stream.kind not in known_infos for stream in streams):
+    if any(stream.kind not in unchanged for stream in streams):
         starts = {
             file.kind: file.start
             for file in files
@@ -114,7 +114,7 @@ def read_streams(
     placed: list[PlacedStream] = []
     infos: list[StreamInfo] = []
     for stream, alignment in zip(streams, alignments, strict=True):
-        info = known_infos.get(stream.kind)
+        info = unchanged.get(stream.kind)
         if info is None:
             try:
                 info = _surveyed(stream, alignment, recording, basis)
@@ -166,10 +166,11 @@ def _stat(path: Path) -> tuple[int, int]:
     return stat.st_size, stat.st_mtime_ns
 
 
-def with_given(beside: Mapping[FileKind, Path], given: Sequence[StreamFile]) -> list[StreamFile]:
-    """The files to read: those that are given, and of other kinds those that were found."""
-    kinds = {file.kind for file in given}
-    others = [StreamFile(kind, path) for kind, path in beside.items() if kind not in kinds]
+def files_to_read(beside: Mapping[FileKind, Path], named: Sequence[StreamFile]) -> list[StreamFile]:
+    """The files to read: those that the user names, and of other kinds those beside it."""
+    kinds = {file.kind for file in named}
+    beside_files = [StreamFile(kind, path) for kind, path in beside.items() if kind not in kinds]
     return [
-        file._replace(path=Path(file.path).expanduser().resolve()) for file in (*given, *others)
+        file._replace(path=Path(file.path).expanduser().resolve())
+        for file in (*named, *beside_files)
     ]

@@ -115,9 +115,9 @@ def _device_tie(streams: Sequence[Stream], recording: RecordingClock) -> Alignme
             continue
         pairs = stream.wall_pairs()
         if pairs is not None:
-            own, posix = pairs
+            device_times, posix = pairs
             return Alignment(
-                float(np.median(own - (posix - begin))),
+                float(np.median(device_times - (posix - begin))),
                 f"{stream.path.name} tells the wall clock beside the device's own time",
             )
     return None
