@@ -262,11 +262,11 @@ from egomem.memory import Store
 from egomem.ingest.digests import *
 from egomem.ingest.digests import build
 build._BATCH = 1
-left = int(sys.argv[2])
+remaining = int(sys.argv[2])
 def kill(level, done, total):
-    global left
-    left -= 1
-    if not left:
+    global remaining
+    remaining -= 1
+    if not remaining:
         os.kill(os.getpid(), signal.SIGKILL)
 with Store.open(sys.argv[1]) as store:
     asyncio.run(build_digests(store, ExtractiveSummarizer(), read_levels(["hour", "day"]),
